@@ -92,6 +92,7 @@ fn submission(finished: &Task, action: FollowUpAction, fixes: u32) -> Submission
         parent: None,
         after: None,
         retry_of: None,
+        reopens: None,
         inputs: Vec::new(),
         conversations: Vec::new(),
         needs_env: Vec::new(),

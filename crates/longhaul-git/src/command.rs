@@ -371,8 +371,12 @@ impl Listed {
         found.and_then(|(_, value)| value.to_str().map(str::to_owned))
     }
 
-    /// Everything in it, as settings of a call.
-    pub(super) fn into_settings(self) -> Vec<(OsString, OsString)> {
+    /// Everything in it, as settings of a call. What it includes is in it already, and git refuses relative includes here.
+    pub(super) fn into_settings(mut self) -> Vec<(OsString, OsString)> {
+        self.0.retain(|(key, _)| {
+            let key = key.to_string_lossy();
+            key != "include.path" && !key.starts_with("includeif.")
+        });
         self.0
     }
 

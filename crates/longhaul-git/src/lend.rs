@@ -3,6 +3,9 @@
 //! Called by the effect of a follow-up, and by whoever removes the worktree. What was not committed is kept while it is lent and put back
 //! afterwards. Every step can be repeated, and whatever a kill leaves, the next call makes whole.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
 use longhaul_core::ids::TaskId;
 use longhaul_keeper::fail_point;
 
@@ -13,7 +16,7 @@ use super::locks::{IndexLock, PathLock};
 use super::references::{CommitId, TreeId, delete, point_head, set};
 use super::repository::Repository;
 use super::tree::{Files, survey};
-use super::view::{Objects, View};
+use super::view::{Objects, View, zero_separated};
 use super::worktree::Worktree;
 
 /// What follows the name of the task's branch in the name of a landing's. No task's branch has this sign in it.
@@ -39,6 +42,7 @@ impl Worktree {
         let shared = self.repository().shared();
         let tip = shared.branch_tip(branch)?;
         if tip.is_none() {
+            held.refuse_what_is_in_the_way(to)?;
             held.keep(&uncommitted_name(task), "longhaul: what was not committed\n")?;
         }
         if tip.as_ref() != Some(to) {
@@ -59,8 +63,11 @@ impl Worktree {
             return Ok(());
         }
         let held = Held::take(self)?;
-        let landing_name = format!("{PREFIX}{task}/landing");
-        held.keep(&landing_name, "longhaul: what a landing left\n")?;
+        // After a kill HEAD may be back on the own branch, and what the landing left is kept already.
+        let head = self.repository().branch()?.map(|branch| format!("refs/heads/{branch}"));
+        if lent.iter().any(|(name, _)| head.as_ref() == Some(name)) {
+            held.keep(&format!("{PREFIX}{task}/landing"), "longhaul: what a landing left\n")?;
+        }
         let (uncommitted, own) = (uncommitted_name(task), format!("refs/heads/{}", self.branch()));
         let kept = shared.commit_of(&uncommitted)?;
         let tip =
@@ -106,12 +113,31 @@ impl<'a> Held<'a> {
         let repository = self.worktree.repository();
         let Some((head, tree)) = repository.commit_and_tree_of("HEAD")? else { return Ok(()) };
         let shared = repository.shared();
+        let before = shared.commit_of(name)?;
         let kept = match tree == self.content {
-            true if name.ends_with("/uncommitted") => return Ok(()),
+            // One of an earlier landing would come back in its place.
+            true if name.ends_with("/uncommitted") => {
+                return before.map_or(Ok(()), |before| delete(&shared, name, &before));
+            }
             true => head,
             false => write_commit(&self.view, &self.content, Some(&head), message)?,
         };
-        set(&shared, name, &kept, shared.commit_of(name)?.as_ref(), "longhaul: kept")
+        set(&shared, name, &kept, before.as_ref(), "longhaul: kept")
+    }
+
+    /// Refuses a commit with a file where the worktree has an ignored one, which nothing keeps.
+    fn refuse_what_is_in_the_way(&self, to: &CommitId) -> Result<(), GitError> {
+        let words = &["diff-tree", "-r", "-z", "--no-renames", "--name-only", "--diff-filter=A"];
+        let call = self.view.call().words(words).value(self.content.as_str())?.value(to.as_str())?;
+        let added = call.deadline(LONG).succeed()?;
+        let path = |name: &[u8]| self.worktree.path().join(OsStr::from_bytes(name));
+        match zero_separated(&added).map(path).find(|path| path.symlink_metadata().is_ok()) {
+            Some(path) => Err(refused(format!(
+                "the branch has a file where `{}` is ignored; move it away and try again",
+                path.display()
+            ))),
+            None => Ok(()),
+        }
     }
 
     /// Makes the files those of a commit. Ignored files, and what checks left behind, stay.

@@ -10,7 +10,7 @@ use super::error::GitError;
 use super::references::CommitId;
 use super::repository::Repository;
 use super::rules::personal;
-use super::signing::with_variables;
+use super::signing::with_network;
 use super::view::{Objects, View};
 
 /// What no configuration may decide.
@@ -41,7 +41,7 @@ impl Repository {
         let ssh = ssh.or_else(|| personal.value("core.sshcommand")).unwrap_or_else(|| "ssh".to_owned());
         let fixed = SETTINGS.iter().map(|(key, value)| (key.into(), value.into()));
         let settings: Vec<_> = personal.into_settings().into_iter().chain(fixed).collect();
-        let call = with_variables(view.call_with(&settings), environment).variable("GIT_SSH_COMMAND", ssh);
+        let call = with_network(view.call_with(&settings), environment).variable("GIT_SSH_COMMAND", ssh);
         let call = call.variable("GIT_ALLOW_PROTOCOL", "file:git:http:https:ssh");
         let call = call.words(&["push", "--quiet", "--no-verify", "--no-signed", "--"]).value(url)?;
         let answer = call.value(format!("{commit}:refs/heads/{branch}"))?.deadline(LONG).run()?;

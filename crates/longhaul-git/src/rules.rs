@@ -17,7 +17,7 @@ use longhaul_keeper::files::{create_private_dir, if_exists, replace};
 use longhaul_keeper::{Beneath, BeneathError, Environment};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::command::Listed;
+use super::command::{Call, Listed};
 use super::error::{GitError, io_failed};
 use super::references::TreeId;
 use super::repository::{Git, Repository};
@@ -232,13 +232,19 @@ fn user_exclude(named: Option<OsString>, environment: &Environment) -> Vec<u8> {
     read_plain(&path).ok().flatten().unwrap_or_default()
 }
 
-/// The person's own configuration of git. A file that cannot be read has none.
+/// The person's own configuration of git, with what it includes for this repository. A file that cannot be read has none.
 pub(super) fn personal(repository: &Repository, environment: &Environment) -> Listed {
     let own = environment.get("HOME").map(|home| PathBuf::from(home).join(".gitconfig"));
     let files = configured(environment).map(|directory| directory.join("git/config")).into_iter().chain(own);
     let read = |file: PathBuf| {
-        let call = repository.git.call(file.parent()?).words(&["config", "--includes", "--list", "-z", "--file"]);
-        call.value(&file).ok()?.succeed().ok()
+        let listed = |call: Call| {
+            let call = call.words(&["config", "--includes", "--list", "-z", "--file"]);
+            call.value(&file).ok()?.succeed().ok()
+        };
+        let directory = file.parent()?;
+        // Conditions such as `gitdir:~/work/` need the repository; only `--file` is listed all the same.
+        let here = repository.git.call(directory).variable("GIT_DIR", repository.git_dir());
+        listed(here).or_else(|| listed(repository.git.call(directory)))
     };
     Listed::read(&files.filter_map(read).collect::<Vec<_>>().concat())
 }

@@ -36,6 +36,28 @@ const VARIABLES: &[&str] = &[
     "DBUS_SESSION_BUS_ADDRESS",
 ];
 
+/// What leads to a remote: proxies, certificates, and the logins of credential helpers.
+const NETWORK: &[&str] = &[
+    "http_proxy",
+    "https_proxy",
+    "HTTPS_PROXY",
+    "all_proxy",
+    "ALL_PROXY",
+    "no_proxy",
+    "NO_PROXY",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "GIT_SSL_CAINFO",
+    "GIT_SSL_CAPATH",
+    "GIT_ASKPASS",
+    "SSH_ASKPASS",
+    "GH_TOKEN",
+    "GITHUB_TOKEN",
+    "GH_CONFIG_DIR",
+    "GITLAB_TOKEN",
+    "GLAB_CONFIG_DIR",
+];
+
 /// How this person signs here, if they do.
 pub(super) fn signing_of(own: &Listed, personal: &Listed) -> Option<Signing> {
     let wanted = own.overridden("commit.gpgsign").or_else(|| personal.value("commit.gpgsign"))?;
@@ -60,7 +82,16 @@ pub(super) fn signed(call: Call, repository: &Repository, signing: &Signing, env
 }
 
 /// A call whose programs find the person's keys.
-pub(super) fn with_variables(call: Call, environment: &Environment) -> Call {
-    let known = VARIABLES.iter().filter_map(|name| Some((*name, environment.get(name)?)));
+fn with_variables(call: Call, environment: &Environment) -> Call {
+    passing(call, environment, VARIABLES)
+}
+
+/// A call whose programs find the person's keys, and their way to a remote.
+pub(super) fn with_network(call: Call, environment: &Environment) -> Call {
+    passing(with_variables(call, environment), environment, NETWORK)
+}
+
+fn passing(call: Call, environment: &Environment, names: &[&str]) -> Call {
+    let known = names.iter().filter_map(|name| Some((*name, environment.get(name)?)));
     known.fold(call, |call, (name, value)| call.variable(name, value)).deadline(LONG)
 }

@@ -39,7 +39,8 @@ pub(crate) use task::{
 
 use crate::exit;
 
-const FIRST_STEP: &str = "New here? `longhaul demo` needs no agent and no key. `longhaul help COMMAND` has examples.";
+const FIRST_STEP: &str = "Without a command, `longhaul` opens the board of this project's tasks.\n\
+     New here? `longhaul demo` needs no agent and no key. `longhaul help COMMAND` has examples.";
 
 /// Runs coding agents until the work is done and checked, through crashes, reboots and usage limits
 #[derive(Debug, Parser)]

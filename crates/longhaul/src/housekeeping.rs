@@ -42,7 +42,7 @@ pub(crate) async fn keep_house(call: &Call) -> Infallible {
 
 /// Whether it is this worker's turn to sweep; if not, why.
 fn begin(call: &Call, batch: &Batch) -> Result<(), String> {
-    let settings = call.load_config(&Default::default()).map_err(|error| error.sentence())?.settings;
+    let settings = call.load_user_config(&Default::default()).map_err(|error| error.sentence())?.settings;
     if !settings.sweeps_automatically() {
         return Err("retention.automatic is false".to_owned());
     }

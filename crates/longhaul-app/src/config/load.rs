@@ -198,6 +198,13 @@ impl Call {
     }
 }
 
+impl Call {
+    /// The configuration without a project's file: what concerns the whole home is no project's business.
+    pub fn load_user_config(&self, overrides: &Overrides) -> Result<Loaded, AppError> {
+        load(&self.app.system.environment, &self.caller, self.home().root(), overrides)
+    }
+}
+
 /// Where the layers are.
 pub struct Sources {
     /// The user's file, and whether LONGHAUL_CONFIG named it.

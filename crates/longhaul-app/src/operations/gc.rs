@@ -80,7 +80,11 @@ impl Operation for Gc {
 
     async fn run(call: &Call, _: Permit, input: GcInput) -> Result<Answer<Sweep>, AppError> {
         let call = &call.of_all_tenants();
-        let loaded = call.load_config(&overrides(&input))?;
+        // Nobody asked for a sweep in batches, so no project's file decides about the others.
+        let loaded = match input.batch {
+            Some(_) => call.load_user_config(&overrides(&input))?,
+            None => call.load_config(&overrides(&input))?,
+        };
         let mode = if input.dry_run { Mode::DryRun } else { Mode::Really };
         let mut swept = Sweep { dry_run: input.dry_run, ..Sweep::default() };
         match call.store() {

@@ -4,8 +4,8 @@
 use std::path::Path;
 
 use longhaul_core::task::{
-    Action, Context, Conversation, Delivered, Failure, FollowUpResult, Need, Outcome, Place, Right, SessionRecord,
-    Setting, Submission, Task, Workspace,
+    Action, Context, Conversation, Delivered, Failure, FollowUpResult, Outcome, Place, Right, SessionRecord, Setting,
+    Submission, Task, Workspace,
 };
 use longhaul_git::{CommitId, GitError};
 use longhaul_store::Filter;
@@ -21,7 +21,7 @@ use crate::intake::blocking_here;
 use crate::operation::{About, Answer, Operation, Permit, VERB_AND_TOOL};
 use crate::request_key::answer;
 use crate::session::history::{recent, sessions_of};
-use crate::submit::{self, Changes, need_of_terms};
+use crate::submit::{self, Changes};
 use crate::views::TaskView;
 
 /// So much of the old goal is repeated in the new one, in bytes.
@@ -56,15 +56,11 @@ impl Operation for Reopen {
         VERB_AND_TOOL,
     )
     .route("/tasks/{task}/reopen")
-    .needs(Right::Run)
+    .needs(Right::Approve)
     .runs_agents()
     .by_hand("reopen TASK");
     type Input = ReopenInput;
     type Output = TaskView;
-
-    fn need(input: &ReopenInput) -> Need {
-        need_of_terms::<Reopen>(&input.changes.settings, input.changes.checks.is_some())
-    }
 
     fn key(input: &ReopenInput) -> Option<&str> {
         input.key.as_deref()
@@ -94,7 +90,8 @@ impl Operation for Reopen {
     }
 }
 
-/// The terms of the old task with the new goal. What belonged to the old goal alone is dropped.
+/// The terms of the old task with the new goal, which is why `reopen` needs the right `approve`: a person chose them for another goal. What
+/// belonged to the old goal alone is dropped.
 fn submission(call: &Call, old: &Task, goal: &str, settings: &[Setting]) -> Result<Submission, AppError> {
     let mut submission = Submission::clone(&old.submission);
     for directory in [&submission.workspace, &submission.project] {
@@ -102,6 +99,7 @@ fn submission(call: &Call, old: &Task, goal: &str, settings: &[Setting]) -> Resu
     }
     submission.goal = with_old_goal(goal, &old.submission);
     (submission.parent, submission.after, submission.retry_of) = (None, None, None);
+    submission.reopens = Some(old.id);
     (submission.inputs, submission.files_name) = (Vec::new(), None);
     settings.iter().for_each(|setting| submission.set(setting));
     submission.declared = submit::declared::refreshed(&call.app.system.environment, &call.caller, &submission)?;

@@ -1,7 +1,7 @@
 //! `resume`: continues a task that is paused, blocked, stopped or needs a person.
 //! Whether that is allowed is decided by the core.
 
-use longhaul_core::task::{Action, Command, Need, Right};
+use longhaul_core::task::{Action, Command, Need, Refusal, Right};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -60,6 +60,11 @@ impl Operation for Resume {
 
     async fn run(call: &Call, permit: Permit, input: ResumeInput) -> Result<Answer<TaskView>, AppError> {
         let stored = lookup::find(call, input.task.as_deref()).await?;
+        // To continue a landing can mean that its diff was read.
+        if stored.task.submission.follow_up.is_some() && !call.caller.rights.include(Right::Approve) {
+            let refusal = Refusal::Right { verb: "resume a landing", right: Right::Approve.word() };
+            return Err(AppError::from(refusal).hint("ask a person to run `longhaul resume TASK`"));
+        }
         let mut settings = input.changes.read()?;
         let warnings = input.changes.resolve(call, &stored.task.submission, &mut settings)?;
         let command = Command::Resume { reason: reason(call, input.reason.as_ref(), &stored), settings };

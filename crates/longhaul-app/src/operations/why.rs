@@ -54,6 +54,9 @@ impl Operation for Why {
         let events = history::recent(call, task.id).await?;
         let in_line = slot_wait::wait_of(call, &stored).await?;
         let mut why = sentence(task, &events);
+        if let Some(agent) = view.wait.as_ref().and_then(|wait| wait.agent.as_ref()) {
+            why = why.replacen("(usage limit)", &format!("(usage limit of {agent})"), 1);
+        }
         why.extend(in_line.as_ref().map(|slot| format!("; {}", slot.in_line())));
         why.extend(unattended(call, &stored).await?);
         let mut also = also(task, &history::sessions_of(&events), call.now());

@@ -25,6 +25,7 @@ impl Submission {
             place: Place::InPlace,
             after: None,
             retry_of: None,
+            reopens: None,
             conversations: Vec::new(),
             files_name: None,
             ..self.clone()

@@ -86,6 +86,9 @@ pub struct Submission {
     /// The finished task that this one retries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_of: Option<TaskId>,
+    /// The finished task whose work this one continues.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reopens: Option<TaskId>,
     /// Names of further variables whose values are secrets; never the values.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub secret_names: Vec<String>,
@@ -165,6 +168,7 @@ impl Submission {
             priority: 0,
             after: None,
             retry_of: None,
+            reopens: None,
             secret_names: Vec::new(),
             env_only: None,
             notify: Notify::default(),

@@ -227,13 +227,19 @@ impl Work<'_> {
     fn offer(&self, order: &LandOrder, wanted: &PullRequest, landing: &Landing) -> Result<Observation, Cause> {
         let (PullRequest { remote, head }, onto) = (wanted, &order.onto);
         let commit = landing.commit.parse().map_err(|error| unfit(&error))?;
+        // Asked first, so that a missing login or an unknown host leaves nothing behind.
+        let known = match pull_request::known(self.job, remote, head, onto) {
+            Ok(known) => known,
+            Err(why) => return Ok(cannot(format!("nothing was pushed: {why}"))),
+        };
         let pushed =
             self.repository.push(remote, &commit, head, &self.job.environment).map_err(|error| unfit(&error))?;
         if let Err(why) = pushed {
             return Ok(cannot(format!("`{head}` could not be pushed to `{remote}`: {why}")));
         }
         fail_point::reach("land.pushed");
-        let url = match pull_request::open(self.job, remote, head, onto, &order.message) {
+        let opened = known.map_or_else(|| pull_request::open(self.job, remote, head, onto, &order.message), Ok);
+        let url = match opened {
             Ok(url) => url,
             Err(why) => return Ok(cannot(format!("`{head}` is pushed to `{remote}`, but {why}"))),
         };

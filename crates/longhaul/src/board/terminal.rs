@@ -29,8 +29,11 @@ pub(super) struct Screen {
 impl Screen {
     pub(super) fn open() -> Result<Screen, AppError> {
         restore_after_panic();
-        enter().map_err(|error| failed(&error))?;
-        let terminal = Terminal::new(CrosstermBackend::new(stdout())).map_err(|error| failed(&error))?;
+        let opened = enter().and_then(|()| Terminal::new(CrosstermBackend::new(stdout())));
+        let terminal = opened.map_err(|error| {
+            leave();
+            failed(&error)
+        })?;
         Ok(Screen { terminal, events: Some(EventStream::new()) })
     }
 

@@ -202,6 +202,8 @@ fn body_for(path: &str) -> Value {
         ("/needs_help", json!({ "reason": "r" })),
         ("/tell", json!({ "text": "t" })),
         ("/edit", json!({ "priority": 1 })),
+        ("/rename", json!({ "name": "n" })),
+        ("/reopen", json!({ "goal": "g" })),
     ];
     required.into_iter().find(|(end, _)| path.ends_with(end)).map_or_else(|| json!({}), |(_, body)| body)
 }

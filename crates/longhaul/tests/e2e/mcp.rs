@@ -41,7 +41,6 @@ const RUNNERS: &[&str] = &[
     "cancel",
     "pause",
     "rename",
-    "reopen",
     "resume",
     "retry",
     "run",
@@ -54,7 +53,7 @@ const RUNNERS: &[&str] = &[
     "tell",
 ];
 const UNKNOWN_RUN: &str = "0190c5a4-7d4e-7c3a-8f00-000000000001";
-const APPROVERS: &[&str] = &["accept_plan", "discard", "edit", "land"];
+const APPROVERS: &[&str] = &["accept_plan", "discard", "edit", "land", "reopen"];
 
 fn server(env: &TestEnv, rights: &[&str]) -> Command {
     env.command(&[&["mcp"], rights].concat())
@@ -218,7 +217,7 @@ fn every_tool_answers_wrong_types_and_unknown_tasks_with_an_error() {
             let unknown = json!({ "run_id": UNKNOWN_RUN, "summary": "s", "reason": "r" });
             assert_eq!(client.error(&tool, unknown)["code"], "task_run_not_found", "{tool}");
         } else if !["list", "preview", "run", "submit", "task_run_list", "task_run_start"].contains(&tool.as_str()) {
-            let unknown = json!({ "task": "no-such-task", "text": "x", "priority": 1 });
+            let unknown = json!({ "task": "no-such-task", "text": "x", "priority": 1, "name": "n", "goal": "g" });
             assert_eq!(client.error(&tool, unknown)["code"], "not_found", "{tool}");
         }
     }

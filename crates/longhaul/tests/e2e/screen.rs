@@ -109,9 +109,10 @@ pub(crate) struct Shell {
 /// Tells the code, and waits to be let go: the end of a session's leader would hang up everybody on its terminal.
 const PLAIN: &str =
     r#"exec <"$1" >"$1" 2>&1; gate=$2; shift 2; trap : INT; "$@"; echo "shell: $?"; read -r _ <"$gate""#;
-/// Tells each stop, and continues the command when it is let go.
-const JOBS: &str = r#"exec <"$1" >"$1" 2>&1; gate=$2; shift 2; set -m; "$@"; echo "stopped 1"; read -r _ <"$gate"
-    fg >/dev/null; echo "stopped 2"; read -r _ <"$gate"; fg >/dev/null; echo "stopped 3"; read -r _ <"$gate""#;
+/// Tells each stop, and continues the command when it is let go. It keeps both ends of the gate open: one that it opened while the writer
+/// before was still closing it would end at once.
+const JOBS: &str = r#"exec <"$1" >"$1" 2>&1; exec 9<>"$2"; shift 2; set -m; "$@" 9<&-; echo "stopped 1"; read -r _ <&9
+    fg >/dev/null; echo "stopped 2"; read -r _ <&9; fg >/dev/null; echo "stopped 3"; read -r _ <&9"#;
 
 impl Shell {
     /// A shell without job control.

@@ -48,7 +48,7 @@ fn a_limit_is_waited_out_told_everywhere_and_burns_nothing() {
     );
     assert!(show.contains("limited    demo until ") && show.contains("at a usage limit: wait"), "{show}");
     let why = env.ok(&["why", "t"]);
-    assert!(why.contains("usage limit: demo until "), "{why}");
+    assert!(why.contains("(usage limit of demo) until "), "{why}");
     let report = env.ok(&["report", "t"]);
     assert!(report.contains("## Usage limits\n\nWhen an agent reaches one: wait.\n\n### Reached"), "{report}");
     assert_eq!(env.task("t")["tally"]["failures"], 0);
@@ -232,7 +232,7 @@ fn an_agent_that_is_out_for_another_reason_is_not_called_limited() {
     );
     env.reach("t", "waiting");
     let (why, show, report) = (env.ok(&["why", "t"]), env.ok(&["show", "t"]), env.ok(&["report", "t"]));
-    assert!(why.contains("usage limit: demo until "), "{why}");
+    assert!(why.contains("(usage limit of demo) until "), "{why}");
     for text in [&why, &report] {
         assert!(
             text.contains("ghost is unusable until a person fixes it: agent program: `no-such-program-here`"),

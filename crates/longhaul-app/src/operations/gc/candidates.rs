@@ -99,6 +99,9 @@ impl Needs {
             let followed = submission.follow_up.as_ref();
             let followed = followed.map(|followed| (followed.task, format!("task `{name}` is at work on it")));
             self.needed.extend(followed);
+            // What it starts from may be kept by the old task's references alone.
+            let reopened = submission.reopens.map(|task| (task, format!("task `{name}` continues its work")));
+            self.needed.extend(reopened);
             let parent = submission.parent.map(|task| (task, format!("its child task `{name}` is not finished")));
             self.needed.extend(parent);
         }

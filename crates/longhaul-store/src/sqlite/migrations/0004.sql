@@ -41,7 +41,7 @@ CREATE TABLE tasks (
     updated INTEGER NOT NULL,
     history_bytes INTEGER NOT NULL CHECK (history_bytes >= 0),
     head TEXT NOT NULL,
-    result TEXT CHECK (result IN ('verified', 'not_verified', 'no_checks', 'landed', 'discarded', 'restored')),
+    result TEXT CHECK (result IN ('verified', 'not_verified', 'no_checks', 'landed', 'pull_request', 'discarded', 'restored')),
     remarks INTEGER NOT NULL CHECK (remarks >= 0),
     goal TEXT NOT NULL,
     agent TEXT NOT NULL,

@@ -65,6 +65,8 @@ fn signature(env: &TestEnv) -> String {
     env.git(&[
         "-c",
         &format!("gpg.ssh.allowedSignersFile={}", signers.display()),
+        "-c",
+        "gpg.ssh.program=ssh-keygen",
         "log",
         "-1",
         "--format=%G? %GS",

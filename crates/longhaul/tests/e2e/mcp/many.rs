@@ -118,7 +118,7 @@ fn a_thousand_changes_of_unknown_ids_leave_nothing_behind() {
         for number in 0..calls {
             let tool = changes[number % changes.len()];
             let arguments = json!({
-                "task": UNKNOWN_RUN, "run_id": UNKNOWN_RUN, "text": "x", "summary": "s", "reason": "r",
+                "task": UNKNOWN_RUN, "run_id": UNKNOWN_RUN, "text": "x", "summary": "s", "reason": "r", "name": "n",
                 "key": format!("unknown {number}"),
             });
             let arguments = if number % 2 == 0 { arguments } else { without_key(arguments) };

@@ -10,13 +10,15 @@ use crate::landing;
 use crate::sight::kill_9;
 
 /// What the tests below send again. Whoever adds a tool that changes something sends it again too.
-const SENT_AGAIN: [&str; 16] = [
+const SENT_AGAIN: [&str; 18] = [
     "accept_plan",
     "cancel",
     "discard",
     "edit",
     "land",
     "pause",
+    "rename",
+    "reopen",
     "resume",
     "retry",
     "run",
@@ -104,6 +106,8 @@ fn what_needs_approval_is_carried_out_once_too() {
     assert_eq!(counted("t", "edited"), 1);
     send_again(&env, "accept_plan", &json!({ "task": "t", "text": "## Tasks\n\n- [ ] Task 1: the only one\n" }));
     assert_eq!(counted("t", "plan_accepted"), 1);
+    send_again(&env, "rename", &json!({ "task": "t", "name": "later" }));
+    assert_eq!(counted("later", "renamed"), 1);
     landing::finished(&env, "good", &["--check", "true"]);
     landing::finished(&env, "bad", &["--check", "true"]);
     send_again(&env, "discard", &json!({ "task": "bad" }));
@@ -111,6 +115,10 @@ fn what_needs_approval_is_carried_out_once_too() {
     let rest = || env.task_branches().into_iter().filter(|branch| !branch.ends_with("/t")).collect::<Vec<_>>();
     wait_for("the end of both", || rest().is_empty().then_some(()));
     assert_eq!(env.git(&["log", "--format=%s", "main"]), "Port the parser\nbegin", "one commit");
+    wait_for("the end of both follow-ups", || (tasks(&env) == 3).then_some(()));
+    let reopened = send_again(&env, "reopen", &json!({ "task": "good", "goal": "Now also the docs" }));
+    assert_eq!(tasks(&env), 4);
+    env.ok(&["cancel", reopened["name"].as_str().unwrap()]);
 }
 
 #[test]

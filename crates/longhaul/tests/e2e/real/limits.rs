@@ -157,7 +157,7 @@ fn codex_the_next_task_of_a_limited_account_asks_nothing() {
         let next = world.submit(Agent::Codex, &["--name", name]);
         world.reach(&next, "waiting");
         assert_eq!(world.agent_sessions(&next).len(), 0, "{}", world.story(&next));
-        assert!(world.env.ok(&["why", &next]).contains("usage limit: codex until "));
+        assert!(world.env.ok(&["why", &next]).contains("(usage limit of codex) until "));
     }
     assert_eq!(world.server.turns().len(), asked, "nobody asked the model again");
     let agents = world.env.ok(&["agents"]);

@@ -82,8 +82,8 @@ fn a_usage_limit_keeps_the_saved_conversation_and_is_recorded() {
     assert!(done.stderr.contains("longhaul resume t"), "{}", done.stderr);
     assert_eq!(runner.file("t", "session.id"), "saved-id\n");
     let why = runner.env.ok(&["why", "t"]);
-    assert!(why.contains("paused by its runner: codex hit its usage limit; it resets at 20"), "{why}");
-    assert!(why.contains("usage limit: codex until 20"), "{why}");
+    assert!(why.contains("paused by its runner: codex hit its usage limit; it resets at "), "{why}");
+    assert!(why.contains("usage limit: codex until "), "{why}");
     // A home below the temp directory is no place for a sandboxed codex.
     runner.env.ok(&["resume", "t", "--sandbox", "full"]);
     runner.env.reach("t", "waiting");
