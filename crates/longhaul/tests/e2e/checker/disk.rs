@@ -9,7 +9,8 @@ use super::record::{SessionRow, TaskRow};
 use crate::env::TestEnv;
 use crate::processes::is_free;
 
-const HOME: [&str; 16] = [
+const HOME: [&str; 17] = [
+    "empty",
     "longhaul.db",
     "longhaul.db-wal",
     "longhaul.db-shm",

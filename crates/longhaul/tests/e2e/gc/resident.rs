@@ -43,7 +43,11 @@ pub(crate) fn a_resident_worker_removes_what_is_not_kept_and_says_so() {
 fn a_resident_worker_keeps_unmerged_work() {
     let mut env = crate::rounds::one_step();
     env.make_repository();
-    finish(&env, &["mine", "merged"]);
+    // Equal work of one second would be one commit.
+    for name in ["mine", "merged"] {
+        assert_eq!(env.run(&["run", &format!("Make {name}"), "--name", name]).code, 0);
+    }
+    env.wait_until_empty();
     env.git(&["merge", "-q", "longhaul/merged"]);
     env.set("LONGHAUL_RETENTION_COUNT", "0");
     let pid = resident(&env);

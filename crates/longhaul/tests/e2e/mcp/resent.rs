@@ -107,7 +107,7 @@ fn what_needs_approval_is_carried_out_once_too() {
     send_again(&env, "accept_plan", &json!({ "task": "t", "text": "## Tasks\n\n- [ ] Task 1: the only one\n" }));
     assert_eq!(counted("t", "plan_accepted"), 1);
     send_again(&env, "rename", &json!({ "task": "t", "name": "later" }));
-    assert_eq!(counted("later", "renamed"), 1);
+    assert_eq!(counted("later", "edited"), 2, "once before");
     landing::finished(&env, "good", &["--check", "true"]);
     landing::finished(&env, "bad", &["--check", "true"]);
     send_again(&env, "discard", &json!({ "task": "bad" }));
