@@ -83,7 +83,7 @@ async fn reviewed(call: &Call, answer: Answer<FollowUpView>) -> Result<Answer<Fo
     let diff = call.perform::<Diff>(DiffInput { task: Some(task.id.clone()), stat: false }).await?.view;
     out::note(&out::safe(&format!("{name}: {why}")));
     out::note(&out::safe_lines(diff.patch.as_deref().unwrap_or_default().trim_end()));
-    if !confirm(&format!("Land {name} so?"))? {
+    if !confirm(&format!("Land {name} with these changes?"))? {
         return Ok(answer);
     }
     let reason = Some("read and confirmed".to_owned());
