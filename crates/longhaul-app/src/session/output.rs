@@ -15,7 +15,7 @@ const CHUNK: usize = 64 << 10;
 /// A line of output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OutputLine {
-    /// When it was printed, if the index says so.
+    /// When it was printed, if the index has a time.
     pub(crate) at: Option<Time>,
     /// Where it was printed.
     pub(crate) stream: Stream,

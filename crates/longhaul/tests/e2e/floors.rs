@@ -114,7 +114,7 @@ fn a_home_that_runs_full_is_waited_out_and_nothing_acknowledged_is_lost() {
     assert!(done.stderr.contains("free some space"), "{said}");
 }
 
-/// A program that reports over HTTP or MCP gets a code and a sentence, still reads, and goes on once there is room.
+/// A program that reports over HTTP or MCP gets a code and a sentence, still reads, and continues once space is free.
 #[test]
 fn servers_answer_on_a_full_disk_and_keep_what_they_acknowledged() {
     if !may_mount() {

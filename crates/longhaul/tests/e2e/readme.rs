@@ -1,4 +1,4 @@
-//! The tour of the README is what the commands in it print. `UPDATE_DOCS=1` writes it anew from a real run.
+//! The tour of the README is what the commands in it print. `UPDATE_DOCS=1` rewrites it from a real run.
 
 use std::path::Path;
 
